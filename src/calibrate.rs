@@ -2,7 +2,7 @@
 //! is predicted.
 
 use crate::decode::{Decode, StateDecode};
-use crate::metrics::{Calibration, PredictedCounts, StateCounts, TierCounts, Tiered};
+use crate::metrics::{PredictedCounts, StateCounts, TierCounts, Tiered, bounded_nll};
 use crate::prediction::LabelledPair;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ pub fn best(trials: &[StateTrial]) -> Option<&StateTrial> {
 /// logarithm finds it, because there is a single minimum there. If every choice is right, or every one wrong, the
 /// result is an end of the range.
 pub fn fit_temperature(dev: &[LabelledPair]) -> f64 {
-    let nll = |log: f64| Calibration::of(dev, log.exp()).nll.unwrap_or(0.);
+    let nll = |log: f64| bounded_nll(dev, log.exp()).unwrap_or(0.);
     let shrink = (5f64.sqrt() - 1.) / 2.;
     let [mut low, mut high] = TEMPERATURES.map(f64::ln);
     while high - low > 1e-4 {

@@ -134,13 +134,27 @@ impl Corpus {
         self.all_sequences().flat_map(|input| &input.ids).copied().collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Refuses token ids that an encoder with `vocabulary` word embeddings lacks, token types that it lacks, if it uses
-    /// types, and the id of its padding, if positions start after that: Hugging Face gives such a token no position of its
-    /// own.
+    /// Refuses the id of the padding as a token, where positions start after that: Hugging Face gives such a token no
+    /// position of its own.
     ///
     /// # Errors
     /// `Config`.
-    pub fn check_tokens(&self, vocabulary: i64, types: Option<i64>, padding: Option<i64>) -> Result<()> {
+    pub fn check_padding(&self, padding: Option<i64>) -> Result<()> {
+        match padding.filter(|id| self.all_sequences().any(|input| input.ids.contains(id))) {
+            Some(id) => Err(Error::config(format!(
+                "the tokenizer produces a token with the encoder's pad_token_id, {id}; use the tokenizer.json and the \
+                 config.json of the same model, or take the name of the padding token, such as <pad>, out of the stories"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses token ids that an encoder with `vocabulary` word embeddings lacks, and token types that it lacks, if it
+    /// uses types.
+    ///
+    /// # Errors
+    /// `Config`.
+    pub fn check_tokens(&self, vocabulary: i64, types: Option<i64>) -> Result<()> {
         let highest =
             |of: fn(&TokenSequence) -> &Vec<i64>| self.all_sequences().flat_map(of).max().copied().unwrap_or(0);
         let (id, kind) = (highest(|input| &input.ids), highest(|input| &input.types));
@@ -149,10 +163,7 @@ impl Corpus {
             Some(types) if kind >= types => {
                 format!("token type {kind}, but the encoder's type_vocab_size is {types}")
             }
-            _ => match padding.filter(|id| self.all_sequences().any(|input| input.ids.contains(id))) {
-                Some(id) => format!("a token with the encoder's pad_token_id, {id}"),
-                None => return Ok(()),
-            },
+            _ => return Ok(()),
         };
         let advice = "use the tokenizer.json and the config.json of the same model";
         Err(Error::config(format!("the tokenizer produces {wrong}; {advice}")))

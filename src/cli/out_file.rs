@@ -100,11 +100,10 @@ impl<'a> OutFile<'a> {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
             durable::create_folder(folder)?;
         }
-        let was_free = !self.replacing.force;
         let written = durable::replace_with(self.path, |part| {
             unfinished(part)?;
             self.fill(File::create(part), make)?;
-            match self.path.exists() && was_free {
+            match !self.replacing.force && self.path.exists() {
                 true => Err(self.refused("another program has made it meanwhile; --force replaces it")),
                 false => Ok(()),
             }

@@ -20,7 +20,11 @@ const CENTRAL: &str = "ŚŤŹśťźˇ˘ŁĄŞŻ˛łąşĽ˝ľż";
 /// into "â€™".
 fn is_garbled(text: &str) -> bool {
     let is_second = |c: char| ('\u{80}'..='\u{bf}').contains(&c) || WINDOWS.contains(c) || CENTRAL.contains(c);
-    let is_misread = |first: char| text.split(first).skip(1).any(|rest| rest.starts_with(is_second));
+    // After another capital it is a word in capitals: DĹŽKA, CÂŞTIG.
+    let is_misread = |first: char| {
+        let mut found = text.match_indices(first).map(|(at, _)| (&text[..at], &text[at + first.len_utf8()..]));
+        found.any(|(before, rest)| rest.starts_with(is_second) && !before.ends_with(char::is_uppercase))
+    };
     let has_control = text.contains(|c: char| ('\u{80}'..='\u{9f}').contains(&c));
     has_control
         || ['Ã', 'Â', 'Ä', 'Å', 'Ĺ'].into_iter().any(is_misread)
@@ -39,6 +43,6 @@ mod tests {
         }
         assert!(is_garbled("perch\u{fffd}") && is_garbled("lâ€™acqua") && is_garbled("Ãˆ tardi."));
         assert!(is_garbled("ÄŤaĹˇa") && is_garbled("Å¡kodo") && is_garbled("Å¾lica") && is_garbled("\u{9a}kodo"));
-        assert!(!is_garbled("SÃO PAULO, Ângela, âge, Äpfel, Åsa, Ĺuba"));
+        assert!(!is_garbled("SÃO PAULO, Ângela, âge, Äpfel, Åsa, Ĺuba, DĹŽKA, PÄŤ, CÂŞTIG"));
     }
 }

@@ -163,12 +163,6 @@ impl RunFolder {
         Lock::take(&self.path.join("lock"))
     }
 
-    /// Whether this path leads to another folder by now than to the one whose lock is held, or to none.
-    pub fn is_elsewhere(&self, held: &Lock) -> bool {
-        let has_run = self.path.join("model.json").try_exists();
-        has_run.is_ok_and(|has| !has) || held.is_not(&self.path.join("lock"))
-    }
-
     /// The path of the folder, as it was opened or created.
     pub fn path(&self) -> &Path {
         &self.path

@@ -1,7 +1,7 @@
 //! Training in the other processes of a run: they compute, and write nothing.
 
 use super::Experiment;
-use super::together::{differing_weights, hear_begun, share_state, stop_here};
+use super::together::{Parting, hear_begun, parting, share_state, stop_here};
 use crate::distributed::LostRank;
 use crate::error::{Error, ErrorKind, Result};
 use crate::say::quoted;
@@ -29,16 +29,28 @@ impl Experiment {
             });
             let Some(event) = advanced? else { return Ok(()) };
             let step = training.progress.step;
-            let differs = differing_weights(&self.ranks, &event, &training.optimiser);
-            if let Some(differs) = differs.map_err(|lost| self.ended(step, &lost.to_string()))? {
-                return Err(self.ended(step, &differs));
+            let parting = parting(&self.ranks, &event, &training.optimiser);
+            match parting.map_err(|lost| self.ended(step, &lost.to_string()))? {
+                None => {}
+                Some(Parting::Differs(what)) => return Err(self.ended(step, &what)),
+                Some(Parting::Moved) => return Err(self.moved(step)),
             }
         }
     }
 
+    fn moved(&self, step: u64) -> Error {
+        let (this, run) = (self.named(), self.folder().display());
+        let message = format!("{this}: {run} was moved or removed while it was trained; stopped after step {step}");
+        Error::new(ErrorKind::CantCreate, format!("{message}; process 0 says how to go on"))
+    }
+
+    fn named(&self) -> String {
+        format!("process {} of {}", self.ranks.rank(), self.ranks.size())
+    }
+
     fn ended(&self, step: u64, by: &str) -> Error {
-        let (rank, size, run) = (self.ranks.rank(), self.ranks.size(), quoted(self.folder().display()));
-        let message = format!("process {rank} of {size}: stopped by {by} after step {step}");
+        let (this, run) = (self.named(), quoted(self.folder().display()));
+        let message = format!("{this}: stopped by {by} after step {step}");
         Error::new(ErrorKind::Resumable, format!("{message}; resume with: tiered train --resume {run}"))
     }
 }

@@ -72,7 +72,8 @@ impl PreparedInputs {
         let soft_sha256 = train.soft_sha256.clone();
         let (dev, dev_parts) = dev.map(|dev| (dev.corpus, dev.parts)).unzip();
         for corpus in std::iter::once(&corpus).chain(&dev) {
-            check_tokens(corpus, &encoder).map_err(|error| error.about(encoder_folder.display()))?;
+            let checked = check_tokens(corpus, &encoder).and_then(|()| corpus.check_padding(encoder.padding_id()));
+            checked.map_err(|error| error.about(encoder_folder.display()))?;
         }
         let train = reader.train(train, corpus, tokenizer)?;
         require_steps(config, &train.parts)?;
@@ -132,7 +133,7 @@ fn read_tokenizer(encoder_folder: &Path) -> Result<(InputTokenizer, Vec<u8>)> {
 
 /// Refuses a corpus with tokens that the encoder does not know.
 pub fn check_tokens(corpus: &Corpus, encoder: &EncoderConfig) -> Result<()> {
-    corpus.check_tokens(encoder.vocab_size, encoder.token_types(), encoder.padding_id())
+    corpus.check_tokens(encoder.vocab_size, encoder.token_types())
 }
 
 /// What the encoder of this config reads.

@@ -8,7 +8,7 @@ use super::plan::Start;
 use super::resume::Resumed;
 use super::run::TrainedRun;
 use super::save::{CheckpointWriter, RunInputs};
-use super::together::{differing_weights, share_state, stop_here, tell_begun};
+use super::together::{Parting, parting, share_state, stop_here, tell_begun, tell_moved};
 use super::vectors::KeptVectors;
 use super::{fit, save};
 use crate::batch::Corpus;
@@ -58,17 +58,18 @@ impl Experiment {
             if let Some(reason) = stop_here(&self.ranks, &stop).filter(|_| !training.is_over()) {
                 return Err(stopped(&folder, &mut saver, &training, reason));
             }
-            let advanced = training.advance().map_err(|halt| halted(&folder, &mut saver, &training, halt));
-            let event = advanced?;
-            if self.lock(lock.as_ref()).is_some_and(|lock| folder.is_elsewhere(lock)) {
+            let advanced = training.advance();
+            if self.lock(lock.as_ref()).is_some_and(|lock| is_elsewhere(&folder, lock)) {
+                tell_moved(&self.ranks, advanced.as_ref().ok().and_then(Option::as_ref));
                 return Err(ending(&folder, &saver, &training).moved());
             }
-            let Some(event) = event else { break };
+            let advanced = advanced.map_err(|halt| halted(&folder, &mut saver, &training, halt));
+            let Some(event) = advanced? else { break };
             saver.note(&event);
-            let differs = differing_weights(&self.ranks, &event, &training.optimiser);
-            let differs = differs.map_err(|lost| halted(&folder, &mut saver, &training, lost.into()))?;
-            if let Some(differs) = differs {
-                return Err(ending(&folder, &saver, &training).unequal(&differs));
+            let parting = parting(&self.ranks, &event, &training.optimiser);
+            let parting = parting.map_err(|lost| halted(&folder, &mut saver, &training, lost.into()))?;
+            if let Some(Parting::Differs(what)) = parting {
+                return Err(ending(&folder, &saver, &training).unequal(&what));
             }
             let saved = saver.after(&event, &training);
             saved.map_err(|error| not_finite(&folder, &saver, &training, &error))?;
@@ -188,6 +189,12 @@ impl Experiment {
             Start::Following => Ok(None),
         }
     }
+}
+
+/// Whether the run's path leads to another folder by now than to the one whose lock is held, or to none.
+fn is_elsewhere(folder: &RunFolder, held: &Lock) -> bool {
+    let has_run = folder.path().join("model.json").try_exists();
+    has_run.is_ok_and(|has| !has) || held.is_not(&folder.path().join("lock"))
 }
 
 fn ending<'a>(folder: &'a RunFolder, saver: &'a CheckpointWriter, training: &Training) -> Ending<'a> {

@@ -191,7 +191,8 @@ pub fn is_empty_folder(path: &Path) -> bool {
 fn is_replaceable(path: &Path) -> bool {
     let device = |path: &Path| std::os::unix::fs::MetadataExt::dev(&path.symlink_metadata().ok()?).into();
     let above = path.parent().map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above });
-    path.file_name().is_some() && !path.is_symlink() && above.and_then(device) == device(path)
+    let is_link = path.components().collect::<PathBuf>().is_symlink(); // a slash at the end would follow it
+    path.file_name().is_some() && !is_link && above.and_then(device) == device(path)
 }
 
 /// # Errors
@@ -227,6 +228,7 @@ mod tests {
             (&new, None),
             (&full, Some("exists already; resume it")),
             (&link, Some("is a mount point, a link or the current folder; name a new folder in it")),
+            (&link.join(""), Some("is a mount point, a link or the current folder")),
             (&dangling, Some("is a link to nothing")),
         ] {
             let refused = require_new(path).err().map(|error| error.message);

@@ -63,7 +63,8 @@ impl PairStream for SourceStream {
     fn corpus(&self, epoch: u64, pairs: &[usize]) -> Result<Corpus> {
         let pairs = self.pairs(epoch, pairs)?;
         let corpus = Corpus::new(pairs, &self.tokenizer, self.encoder.max_tokens(), self.reads)?;
-        corpus.check_tokens(self.encoder.vocab_size, self.encoder.token_types(), self.encoder.padding_id())?;
+        corpus.check_tokens(self.encoder.vocab_size, self.encoder.token_types())?;
+        corpus.check_padding(self.encoder.padding_id())?;
         Ok(corpus)
     }
 }

@@ -228,12 +228,28 @@ pub fn stop_here(ranks: &Ranks, stop: &impl Fn() -> Option<&'static str>) -> Opt
     ranks.are_to_stop().then(|| own.unwrap_or("a signal to another process"))
 }
 
-/// After a step, compares a checksum of every trained parameter over all processes, before anything of it is saved;
-/// returns which one differs, in words.
+/// Why processes part after a step.
+pub enum Parting {
+    /// The folder of the run is elsewhere by now.
+    Moved,
+    /// A parameter is not the same in all, in words.
+    Differs(String),
+}
+
+/// Tells the others after a step that the folder of the run is elsewhere, in the place of checksums. After other events the
+/// processes exchange nothing, and the others notice only that the first one is lost.
+pub fn tell_moved(ranks: &Ranks, event: Option<&TrainEvent>) {
+    if !ranks.is_alone() && matches!(event, Some(TrainEvent::Step(_))) {
+        // One that is lost by now needs to hear nothing.
+        let _ = ranks.bytes_of_all(Vec::new());
+    }
+}
+
+/// After a step, compares a checksum of every trained parameter over all processes, before anything of it is saved.
 ///
 /// # Errors
 /// [`LostRank`].
-pub fn differing_weights(ranks: &Ranks, event: &TrainEvent, optimiser: &AdamW) -> Result<Option<String>, LostRank> {
+pub fn parting(ranks: &Ranks, event: &TrainEvent, optimiser: &AdamW) -> Result<Option<Parting>, LostRank> {
     if ranks.is_alone() || !matches!(event, TrainEvent::Step(_)) {
         return Ok(None);
     }
@@ -242,10 +258,13 @@ pub fn differing_weights(ranks: &Ranks, event: &TrainEvent, optimiser: &AdamW) -
     let own =
         optimiser.parameters.iter().flat_map(|parameter| read::integers(&checksum(&parameter.tensor))[0].to_le_bytes());
     let all = ranks.bytes_of_all(own.collect())?;
+    if all[0].is_empty() {
+        return Ok(Some(Parting::Moved));
+    }
     let differs = all.iter().enumerate().find_map(|(rank, of_rank)| {
         let parameter = all[0].chunks(8).zip(of_rank.chunks(8)).position(|(first, other)| first != other)?;
         let name = &optimiser.parameters[parameter].name;
-        Some(format!("{name} in process {rank} is not what it is in process 0"))
+        Some(Parting::Differs(format!("{name} in process {rank} is not what it is in process 0")))
     });
     Ok(differs)
 }

@@ -93,7 +93,7 @@ impl AnswerView {
         let pair = &in_order(answer.pair, plausible);
         let prediction = &pair.prediction;
         let predicted = answer.set.conflict_by_story(prediction);
-        // A set in which some pairs have no state labels has no verifiability.
+        // A set in which some pairs have no state labels has no verifiability. The order is from the best tier down.
         let highest = match answer.set.verifiability_by_argmax.total {
             0 => TierReached::Consistent,
             _ => TierReached::Verifiable,

@@ -30,13 +30,22 @@ impl Calibration {
     /// For recorded predictions; their probabilities have temperature 1.
     pub fn of(predictions: &[LabelledPair], temperature: f64) -> Self {
         let probs = |pair: &LabelledPair| tempered(pair.prediction.story_probs, temperature);
-        let nll = |pair: &LabelledPair| negative_log(pair.prediction.story_probs, pair.gold.plausible, temperature);
-        let nlls: Vec<f64> = predictions.iter().map(nll).collect();
         let choice = |pair: &LabelledPair| (probs(pair)[pair.prediction.plausible], pair.is_accurate());
         let choices: Vec<(f64, bool)> = predictions.iter().map(choice).collect();
         let has_zero = predictions.iter().any(|pair| pair.prediction.story_probs[pair.gold.plausible] == 0.);
-        Calibration { temperature, nll: mean(&nlls).filter(|_| !has_zero), ece: expected_calibration_error(&choices) }
+        Calibration {
+            temperature,
+            nll: bounded_nll(predictions, temperature).filter(|_| !has_zero),
+            ece: expected_calibration_error(&choices),
+        }
     }
+}
+
+/// The mean of minus the logarithm of the gold story's probability, where 0 counts as [`SMALLEST`]: by it temperatures can be
+/// compared whatever the probabilities are. `None` if there are no pairs.
+pub fn bounded_nll(predictions: &[LabelledPair], temperature: f64) -> Option<f64> {
+    let nll = |pair: &LabelledPair| negative_log(pair.prediction.story_probs, pair.gold.plausible, temperature);
+    mean(&predictions.iter().map(nll).collect::<Vec<_>>())
 }
 
 /// The choices whose confidence is in one bin of a reliability diagram.

@@ -16,7 +16,7 @@ pub(crate) mod undefined;
 
 pub use agreement::{Coefficient, LabelAgreement, LabelCounts, LabelledUnit};
 pub use bootstrap::{BOOTSTRAP_SEED, RESAMPLES, Resamples, percentile_interval, smallest_p, two_sided_p};
-pub use calibration::{CALIBRATION_BINS, Calibration, ConfidenceBin, confidence_bins, tempered};
+pub use calibration::{CALIBRATION_BINS, Calibration, ConfidenceBin, bounded_nll, confidence_bins, tempered};
 pub use count::{Confusion, Share, percent_of};
 pub use groups::StoryGroups;
 pub use holm::holm;

@@ -1,7 +1,7 @@
 //! The weights in an encoder's folder, with Hugging Face's names: one file, or several with an index.
 
 use super::encoder::EncoderConfig;
-use super::weights::{NamedTensors, WeightsFile, check_fit, named, require_finite};
+use super::weights::{NamedTensors, WeightsFile, check_fit, named, pickle_beside, require_finite};
 use crate::error::{Error, ErrorKind, Result};
 use crate::untrusted::{self, MAX_INDEX, MAX_SHARDS, json_error, shown};
 use serde::Deserialize;
@@ -65,7 +65,9 @@ impl PretrainedWeights {
         let (whole, index) = (folder.join(WEIGHTS), folder.join(INDEX));
         if index.symlink_metadata().is_err() || whole.symlink_metadata().is_ok() {
             let file = WeightsFile::open(&whole).map_err(|error| match error.kind {
-                ErrorKind::MissingInput => Error { message: format!("{error}; {HOW_TO_SAVE}"), ..error },
+                ErrorKind::MissingInput if pickle_beside(&whole).is_none() => {
+                    Error { message: format!("{error}; {HOW_TO_SAVE}"), ..error }
+                }
                 _ => error,
             })?;
             return Ok(PretrainedWeights { files: vec![file], path: whole });

@@ -155,13 +155,18 @@ pub(super) fn require_numbers(path: &Path, held: u128, needed: u128) -> Result<(
 /// The error for a missing file. If there is a pickle of the same weights beside it, says what to do with that.
 fn missing(path: &Path, error: &std::io::Error) -> Error {
     let mut missing = Error::reading(path, error);
-    let pickles = ["pytorch_model.bin", "pytorch_model.bin.index.json"].map(|name| path.with_file_name(name));
-    if let Some(pickle) = pickles.iter().find(|pickle| missing.kind == ErrorKind::MissingInput && pickle.exists()) {
+    if let Some(pickle) = pickle_beside(path).filter(|_| missing.kind == ErrorKind::MissingInput) {
         let remedy =
             "is a pickle file, which we do not read; if you trust it, convert it with safetensors.torch.save_file";
         missing.message = format!("{}; {} {remedy}", missing.message, pickle.display());
     }
     missing
+}
+
+/// The same weights in a form that we do not read.
+pub(super) fn pickle_beside(path: &Path) -> Option<PathBuf> {
+    let pickles = ["pytorch_model.bin", "pytorch_model.bin.index.json"].map(|name| path.with_file_name(name));
+    pickles.into_iter().find(|pickle| pickle.exists())
 }
 
 fn kind(dtype: Dtype) -> Option<Kind> {

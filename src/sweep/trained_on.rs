@@ -88,11 +88,17 @@ impl TrainedWith<'_> {
         let now = match self.what {
             ENCODER | INIT_FROM => initial_weights(digests, &run.config),
             CONFIG => run.config.encoder.folder().and_then(|folder| digests.of(&folder.join("config.json"))),
-            TOKENIZER => run.config.encoder.folder().and_then(|folder| Ok(sha256(&tokenizer_json(&folder)?))),
+            TOKENIZER => run.config.encoder.folder().and_then(|folder| tokenizer_digest(digests, &folder)),
             _ => expand(self.path).and_then(|file| digests.of(&file)),
         };
         now.is_ok_and(|now| now != self.sha256)
     }
+}
+
+/// Of the `tokenizer.json`, as a run notes it; built if there is none.
+fn tokenizer_digest(digests: &Digests, folder: &Path) -> Result<String> {
+    let file = folder.join("tokenizer.json");
+    if file.is_file() { digests.of(&file) } else { Ok(sha256(&tokenizer_json(folder)?)) }
 }
 
 const TRAIN: &str = "the file of data.train";

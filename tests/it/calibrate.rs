@@ -138,6 +138,11 @@ fn a_fitted_temperature_makes_confidence_equal_accuracy() {
     let [before, after] = [1., temperature].map(|t| Calibration::of(&pairs, t));
     assert!((before.ece.unwrap() - 0.19).abs() < 1e-6 && after.ece.unwrap() < 1e-4, "{before:?} {after:?}");
     assert!(after.nll < before.nll);
+    // A probability of 0 has no logarithm, but does not keep the others from being fitted.
+    let mut with_zero = pairs;
+    with_zero[0].prediction.story_probs = [0., 1.];
+    assert!(Calibration::of(&with_zero, 1.).nll.is_none());
+    assert!(fit_temperature(&with_zero) > temperature);
 }
 
 #[test]
